@@ -8,6 +8,7 @@
 #include "runtime/files/ProgramMemory.h"
 
 #include "runtime/base/PinnedRanges.h"
+#include "runtime/tier/HeldMemory.h"
 #include "runtime/trace/Trace.h"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ Status ProgramMemory::settle(uintptr_t begin, uintptr_t end) {
   if (begin >= end || !overlaps(Mapped, begin, end))
     return {};
   TraceZone zone("settle", end - begin);
+  HeldMemory::get().await(begin, end);
   ++Ctx.clock;
   Reads.dropMemory();
   for (const std::unique_ptr<Buffer> &buffer : Space.Buffers)

@@ -7,6 +7,8 @@
 
 #include "runtime/memory/ProgramFetch.h"
 
+#include "runtime/base/PinnedRanges.h"
+#include "runtime/tier/HeldMemory.h"
 #include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Trace.h"
 
@@ -14,15 +16,24 @@
 
 namespace dragon {
 
-namespace {
-
 /// As it was when the program's copy was called. Who stores to it meanwhile
 /// waits.
-void readProgram(char *to, uintptr_t from, size_t bytes) {
+void ProgramFetch::OfProgram::read(char *to, uintptr_t from, size_t bytes) {
   ProtectedMemory::Reading().copy(to, from, bytes);
 }
 
-} // namespace
+bool ProgramFetch::OfProgram::isPinned(uintptr_t from, size_t bytes) {
+  const PinnedRanges &pinned = PinnedRanges::get();
+  return pinned.holds(from) && pinned.onlyRead(from, from + bytes);
+}
+
+bool ProgramFetch::OfProgram::hold(uintptr_t from, size_t bytes) {
+  return ProtectedMemory::get().hold(from, from + bytes);
+}
+
+void ProgramFetch::OfProgram::letGo(uintptr_t from, size_t bytes) {
+  HeldMemory::get().letGo(from, from + bytes);
+}
 
 /// The more there are the better, but nobody waits until they are made.
 bool ProgramFetch::hasBlocks() {
@@ -33,7 +44,7 @@ bool ProgramFetch::hasBlocks() {
   const uint64_t most =
       StagedCopies::bytesOfSlabs(each, Ctx.limits.transitBytes);
   if (!Copies)
-    Copies.emplace(*Ctx.device, Ctx.copyIn, readProgram);
+    Copies.emplace(*Ctx.device, Ctx.copyIn, From);
   if (!Held.bytes() &&
       (most < StagedCopies::LeastBytes || !Slabs.recycleTransit(false).ok()))
     return false;

@@ -48,11 +48,20 @@ private:
     uint64_t number;
     std::vector<Chunk *> chunks;
   };
+  /// The program's memory.
+  class OfProgram final : public StagedFetches::Source {
+  public:
+    void read(char *to, uintptr_t from, size_t bytes) override;
+    bool isPinned(uintptr_t from, size_t bytes) override;
+    bool hold(uintptr_t from, size_t bytes) override;
+    void letGo(uintptr_t from, size_t bytes) override;
+  };
   bool hasBlocks();
 
   Context &Ctx;
   HostSlabs &Slabs;
   LentSlabs Held;
+  OfProgram From;
   std::optional<StagedFetches> Copies; ///< in that memory
   std::deque<Batch> Open;
 };

@@ -41,13 +41,17 @@ Status StagedFetches::addMemory(const Physical &slab) {
 uint64_t StagedFetches::start(std::span<const Range> ranges) {
   std::lock_guard<std::mutex> guard(Lock);
   Batch &batch = Open.emplace_back(Batch{++Last, 0, {}});
-  for (const Range &range : ranges)
-    for (size_t at = 0; at < range.bytes; at += BlockBytes) {
-      Parts.push_back({{range.to + at, range.from + at,
-                        std::min(BlockBytes, range.bytes - at)},
-                       &batch});
+  for (const Range &range : ranges) {
+    const bool isPinned = From.isPinned(range.from, range.bytes);
+    const size_t most = isPinned ? HeldBytes : BlockBytes;
+    for (size_t at = 0; at < range.bytes; at += most) {
+      Parts.push_back(
+          {{range.to + at, range.from + at, std::min(most, range.bytes - at)},
+           &batch,
+           isPinned});
       ++batch.left;
     }
+  }
   if (batch.left == 0 && Open.size() == 1) {
     Open.pop_back();
     Queued = Last;
@@ -68,40 +72,76 @@ Status StagedFetches::waitFor(Block &block) {
   return {};
 }
 
-Status StagedFetches::copy(Block &block, const Range &part) {
-  DRAGON_TRY(waitFor(block));
-  ReadSource(block.memory, part.from, part.bytes);
-  DRAGON_TRY(Dev.copy(reinterpret_cast<void *>(part.to), block.memory,
-                      part.bytes, CopyKind::HostToDevice, Through));
+Status StagedFetches::mark(Block &block) {
   Status recorded = Dev.record(block.event, Through);
   block.busy = recorded.ok();
   block.unmarked = !recorded.ok();
   return recorded;
 }
 
+Status StagedFetches::copyByBlock(Block &block, const Range &part) {
+  DRAGON_TRY(waitFor(block));
+  From.read(block.memory, part.from, part.bytes);
+  DRAGON_TRY(Dev.copy(reinterpret_cast<void *>(part.to), block.memory,
+                      part.bytes, CopyKind::HostToDevice, Through));
+  return mark(block);
+}
+
+Status StagedFetches::copy(Blocks &own, const Part &part, Block *&holds) {
+  const Range &range = part.range;
+  if (part.isPinned) {
+    Block &block = own.next();
+    DRAGON_TRY(waitFor(block));
+    if (From.hold(range.from, range.bytes)) {
+      holds = &block;
+      DRAGON_TRY(Dev.copy(reinterpret_cast<void *>(range.to),
+                          reinterpret_cast<const void *>(range.from),
+                          range.bytes, CopyKind::HostToDevice, Through));
+      return mark(block);
+    }
+  }
+  for (size_t at = 0; at < range.bytes; at += BlockBytes)
+    DRAGON_TRY(
+        copyByBlock(own.next(), {range.to + at, range.from + at,
+                                 std::min(BlockBytes, range.bytes - at)}));
+  return {};
+}
+
+void StagedFetches::letGo(Block &block, const Range &part) {
+  if (!waitFor(block).ok())
+    Dev.synchronize(Through).ignore(); // who comes next is told
+  From.letGo(part.from, part.bytes);
+}
+
 void StagedFetches::work(Blocks &own) {
   std::unique_lock<std::mutex> guard(Lock);
-  for (size_t turn = 0;; ++turn) {
+  while (true) {
     Wake.wait(guard, [this] { return Stopping || !Parts.empty(); });
     if (Parts.empty())
       return;
     const Part part = Parts.front();
     Parts.pop_front();
+    Block *holds = nullptr;
     if (part.batch->status.ok()) { // else the others need not come
       guard.unlock();
-      Status status = copy(own[turn % BlocksPerThread], part.range);
+      Status status = copy(own, part, holds);
       guard.lock();
       if (part.batch->status.ok())
         part.batch->status = std::move(status);
     }
-    if (--part.batch->left > 0)
-      continue;
-    for (; !Open.empty() && Open.front().left == 0; Open.pop_front()) {
-      Queued = Open.front().number;
-      if (!Open.front().status.ok())
-        Failures.emplace(Queued, std::move(Open.front().status));
+    if (--part.batch->left == 0) {
+      for (; !Open.empty() && Open.front().left == 0; Open.pop_front()) {
+        Queued = Open.front().number;
+        if (!Open.front().status.ok())
+          Failures.emplace(Queued, std::move(Open.front().status));
+      }
+      Done.notify_all();
     }
-    Done.notify_all();
+    if (holds) {
+      guard.unlock();
+      letGo(*holds, part.range);
+      guard.lock();
+    }
   }
 }
 

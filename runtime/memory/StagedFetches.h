@@ -7,8 +7,9 @@
 //
 // As StagedCopies, but by threads of its own, which go from one batch of copies
 // to the next without waiting for the caller: it gives memory to what comes
-// next while they copy. They take the parts of batches in order, and a batch is
-// queued when its last part is:
+// next while they copy. Memory that is pinned goes from where it is, by no
+// block: the thread holds it until the device has read it. They take the parts
+// of batches in order, and a batch is queued when its last part is:
 //
 //        caller    [start 1][start 2][ evict ][finish 1][launch][start 3]
 //        thread 1      [ 1 ][ 1 ][ 2 ][ 2 ][ 2 ]          [ 3 ]
@@ -38,12 +39,25 @@ class StagedFetches {
 public:
   static constexpr size_t BlockBytes = StagedCopies::BlockBytes;
   static constexpr unsigned BlocksPerThread = StagedCopies::BlocksPerThread;
-  /// Copies bytes of the source into a block. By several threads at a time.
-  using Read = std::function<void(char *to, uintptr_t from, size_t bytes)>;
+  /// A thread has so much on its way that is in no block.
+  static constexpr size_t HeldBytes = 8 << 20;
 
-  /// The copies are made through the queue.
-  StagedFetches(Device &device, Queue queue, Read read)
-      : Dev(device), Through(queue), ReadSource(std::move(read)) {}
+  /// Where copies come from. By several threads at a time.
+  class Source {
+  public:
+    virtual ~Source() = default;
+    /// Copies bytes into a block.
+    virtual void read(char *to, uintptr_t from, size_t bytes) = 0;
+    /// The device may copy it from where it is, if it can be held.
+    virtual bool isPinned(uintptr_t from, size_t bytes) = 0;
+    /// It stays as it is, where it is, until it is let go. False: it does not.
+    virtual bool hold(uintptr_t from, size_t bytes) = 0;
+    virtual void letGo(uintptr_t from, size_t bytes) = 0;
+  };
+
+  /// The copies are made through the queue. The source outlives it.
+  StagedFetches(Device &device, Queue queue, Source &source)
+      : Dev(device), Through(queue), From(source) {}
   ~StagedFetches() { stop().ignore(); }
   StagedFetches(const StagedFetches &) = delete;
   StagedFetches &operator=(const StagedFetches &) = delete;
@@ -61,7 +75,8 @@ public:
   };
   /// Begins to copy, behind what began before; the batch's number, from 1.
   uint64_t start(std::span<const Range> ranges);
-  /// The batch's copies are in the queue, and its source is not read any more.
+  /// The batch's copies are in the queue, and its source is not read any more,
+  /// but for what is held.
   bool isQueued(uint64_t batch);
   /// Returns when that is so of it and all before it. The first failure of this
   /// one; what failed is not told again.
@@ -85,15 +100,25 @@ private:
   struct Part {
     Range range;
     Batch *batch;
+    bool isPinned;
   };
-  using Blocks = std::array<Block, BlocksPerThread>;
+  /// A thread's.
+  struct Blocks : std::array<Block, BlocksPerThread> {
+    size_t turn = 0;
+    Block &next() { return (*this)[turn++ % BlocksPerThread]; }
+  };
   void work(Blocks &own);
-  Status copy(Block &block, const Range &part);
+  /// The block whose event tells when the device has read what is held for the
+  /// part; null: nothing is.
+  Status copy(Blocks &own, const Part &part, Block *&holds);
+  Status copyByBlock(Block &block, const Range &part);
+  Status mark(Block &block);
+  void letGo(Block &block, const Range &part);
   Status waitFor(Block &block);
 
   Device &Dev;
   const Queue Through;
-  const Read ReadSource;
+  Source &From;
   std::list<Blocks> Memory; ///< of each thread
   std::vector<std::thread> Threads;
   uint64_t Last = 0; ///< batch

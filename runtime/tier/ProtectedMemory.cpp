@@ -9,6 +9,7 @@
 
 #include "runtime/base/PinnedRanges.h"
 #include "runtime/tier/FileTier.h"
+#include "runtime/tier/HeldMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -199,6 +200,7 @@ bool ProtectedMemory::takeFaults(uintptr_t begin, uintptr_t end) {
 }
 
 bool ProtectedMemory::makeWritable(uintptr_t begin, uintptr_t end) {
+  HeldMemory::get().await(begin, end);
   if (!setAccess(begin, end, PROT_READ | PROT_WRITE))
     return false;
   Protected -= Range(begin, end);
@@ -383,6 +385,13 @@ bool ProtectedMemory::concerns(uintptr_t begin, uintptr_t end) {
   return overlaps(Protected, begin, end) || !copiedLocked(begin, end).empty();
 }
 
+bool ProtectedMemory::hold(uintptr_t begin, uintptr_t end) {
+  const Reading asItWas; // nobody makes it writable meanwhile
+  size_t bytes = end - begin;
+  return asItWas.placeOf(begin, bytes) == memoryAt(begin) &&
+         bytes == end - begin && HeldMemory::get().hold(begin, end);
+}
+
 ProtectedMemory::Reading::Reading() { ::pthread_rwlock_rdlock(&get().Lock); }
 ProtectedMemory::Reading::~Reading() { ::pthread_rwlock_unlock(&get().Lock); }
 
@@ -442,6 +451,7 @@ void ProtectedMemory::renewInChild() {
   for (const Range &range : own)
     setAccess(range.lower(), range.upper(), PROT_READ | PROT_WRITE);
   memory.Any = memory.Saved = false;
+  HeldMemory::get().clear();
   const pthread_rwlock_t fresh =
       PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   memory.Lock = fresh;

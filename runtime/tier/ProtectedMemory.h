@@ -96,6 +96,10 @@ public:
   /// saved and writable. False, with errno: there is no room to save it in, and
   /// what was not saved is protected still.
   bool save(uintptr_t begin, uintptr_t end);
+  /// The device reads the bytes where they lie until they are let go
+  /// (HeldMemory.h): stores to them wait. False: some are elsewhere, or too
+  /// much is held.
+  bool hold(uintptr_t begin, uintptr_t end);
   /// Nobody needs the bytes any more: forget(), and what is protected becomes
   /// writable.
   void release(uintptr_t begin, uintptr_t end);

@@ -8,8 +8,8 @@
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M DRAGON_WAVEFRONT=off DRAGON_STATS=whole.json \
 // RUN:   ./program in.bin out.bin 0
 // RUN: cmp out.bin whole.bin
-//   Only the sums leave the device for lack of room: five iterations, and the copy out.
-// RUN: %ledger whole.json 'device_to_host <= 6 * 12*M' 'avoided_discard >= 4 * 8*M'
+//   Only the sums leave the device for lack of room: five iterations, and the copy out; and what makes room for a slice ahead.
+// RUN: %ledger whole.json 'device_to_host < 7 * 12*M' 'avoided_discard >= 4 * 8*M'
 // RUN: %strict DRAGON_DEVICE_MEMORY=16M DRAGON_HOST_MEMORY=64M DRAGON_CHUNK_SIZE=2M ./program in.bin out.bin 1000
 // RUN: cmp out.bin part.bin
 // RUN: rm -rf %t.dir

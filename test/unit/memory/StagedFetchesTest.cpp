@@ -13,13 +13,50 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
 #include <vector>
 
 using namespace dragon;
 using namespace dragon::test;
 
 namespace {
+
+/// What is read of it is counted. From `pinned` on it is pinned, but for what
+/// has been saved elsewhere.
+class CountedSource final : public StagedFetches::Source {
+public:
+  void read(char *to, uintptr_t from, size_t bytes) override {
+    Read += bytes;
+    std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+  }
+  bool isPinned(uintptr_t from, size_t) override { return from >= pinned; }
+  bool hold(uintptr_t from, size_t bytes) override {
+    std::lock_guard<std::mutex> guard(Lock);
+    if (from <= saved && saved < from + bytes)
+      return false;
+    Holds.emplace(from, bytes);
+    Held += bytes;
+    return true;
+  }
+  void letGo(uintptr_t from, size_t bytes) override {
+    std::lock_guard<std::mutex> guard(Lock);
+    EXPECT_EQ(Holds.erase({from, bytes}), 1u);
+  }
+  bool isHeld() {
+    std::lock_guard<std::mutex> guard(Lock);
+    return !Holds.empty();
+  }
+
+  uintptr_t pinned = UINTPTR_MAX, saved = 0;
+  std::atomic<size_t> Read{0}, Held{0};
+
+private:
+  std::mutex Lock;
+  std::set<std::pair<uintptr_t, size_t>> Holds;
+};
 
 /// A device with a mapped buffer and pinned blocks for two threads.
 class StagedFetchesTest : public FolderFixture {
@@ -43,11 +80,7 @@ protected:
     Source.resize(Bytes);
     for (size_t i = 0; i < Bytes; ++i)
       Source[i] = char((i * 31 + i / 4096) >> 1);
-    Fetches.emplace(*Dev, Through,
-                    [this](char *to, uintptr_t from, size_t bytes) {
-                      Read += bytes;
-                      std::memcpy(to, reinterpret_cast<void *>(from), bytes);
-                    });
+    Fetches.emplace(*Dev, Through, Counted);
     ASSERT_OK(Fetches->addMemory(Slab));
     ASSERT_EQ(Fetches->threads(), 2u);
   }
@@ -83,7 +116,7 @@ protected:
   Physical Memory, Slab;
   Queue Through = nullptr;
   std::vector<char> Source;
-  std::atomic<size_t> Read{0};
+  CountedSource Counted;
   std::optional<StagedFetches> Fetches;
 };
 
@@ -102,7 +135,7 @@ TEST_F(StagedFetchesTest, BatchesAreQueuedInTheirOrder) {
   EXPECT_TRUE(Fetches->isQueued(2));
   EXPECT_TRUE(Fetches->isQueued(3));
   EXPECT_TRUE(arrived(10 * MiB, 20 * MiB));
-  EXPECT_EQ(Read, 27 * MiB + 8);
+  EXPECT_EQ(Counted.Read, 27 * MiB + 8);
   ASSERT_OK(Fetches->stop());
   EXPECT_EQ(Fetches->threads(), 0u);
 }
@@ -117,8 +150,44 @@ TEST_F(StagedFetchesTest, StopFinishesWhatHasBegun) {
   const StagedFetches::Range all[] = {range(0, Bytes)};
   Fetches->start(all);
   ASSERT_OK(Fetches->stop());
-  EXPECT_EQ(Read, Bytes);
+  EXPECT_EQ(Counted.Read, Bytes);
   EXPECT_TRUE(arrived(0, Bytes));
+}
+
+TEST_F(StagedFetchesTest, WhatIsPinnedGoesFromWhereItIs) {
+  const auto begin = reinterpret_cast<uintptr_t>(Source.data());
+  // One range is not pinned; of the other the first part is elsewhere.
+  Counted.pinned = begin + 2 * MiB;
+  Counted.saved = begin + 2 * MiB + 77;
+  const StagedFetches::Range ranges[] = {range(0, 2 * MiB),
+                                         range(2 * MiB, 22 * MiB + 5)};
+  const uint64_t batch = Fetches->start(ranges);
+  ASSERT_OK(Fetches->finish(batch));
+  EXPECT_TRUE(arrived(0, 24 * MiB + 5));
+  const size_t byBlocks = 2 * MiB + StagedFetches::HeldBytes;
+  EXPECT_EQ(Counted.Read, byBlocks);
+  EXPECT_EQ(Counted.Held, 24 * MiB + 5 - byBlocks);
+  ASSERT_OK(Fetches->stop());
+  EXPECT_FALSE(Counted.isHeld());
+}
+
+TEST_F(StagedFetchesTest, WhatIsHeldIsLetGoWhateverFails) {
+  Counted.pinned = 0;
+  const StagedFetches::Range all[] = {range(0, Bytes)};
+  for (uint64_t call = 1; call <= 16; ++call) {
+    SCOPED_TRACE(call);
+    Dev->failAt(call);
+    Status status = Fetches->finish(Fetches->start(all));
+    const bool fails = !status.ok();
+    status.ignore();
+    // Also what tells that the device has read it may fail.
+    while (Counted.isHeld())
+      std::this_thread::yield();
+    Dev->failAt(0);
+    if (!fails)
+      EXPECT_TRUE(arrived(0, Bytes));
+  }
+  EXPECT_EQ(Counted.Read, 0u);
 }
 
 TEST_F(StagedFetchesTest, AFailureIsOfItsBatchAlone) {

@@ -7,6 +7,7 @@
 
 #include "runtime/tier/ProtectedMemory.h"
 #include "runtime/base/PinnedRanges.h"
+#include "runtime/tier/HeldMemory.h"
 #include "runtime/tier/MemoryCopies.h"
 #include "test/unit/support/base/TemporaryFiles.h"
 
@@ -195,6 +196,46 @@ TEST(ProtectedMemory, CopiesForWhichMemoryHasNoRoomAreInAFile) {
     }
   }
   array.memory().setRoom(UINT64_MAX, "");
+}
+
+/// The device reads where the program wants to store.
+TEST(ProtectedMemory, WhatIsHeldStaysAsItIs) {
+  Array array(4 * Unit);
+  ASSERT_TRUE(array.protect());
+  array.store(3 * Unit, 99);
+  EXPECT_FALSE(array.memory().hold(array.begin(), array.end())); // of it a copy
+  const uintptr_t end = array.begin() + 2 * Unit;
+  ASSERT_TRUE(array.memory().hold(array.begin(), end));
+  ASSERT_TRUE(array.memory().hold(array.begin(), end)); // twice
+  array.store(2 * Unit, 201);                           // not of what is held
+  std::atomic<bool> stored{false}, letGo{false};
+  std::thread program([&] {
+    array.store(Unit, 200);
+    EXPECT_TRUE(letGo);
+    stored = true;
+  });
+  HeldMemory::get().letGo(array.begin(), end);
+  for (int i = 0; i < 100; ++i)
+    std::this_thread::yield();
+  EXPECT_FALSE(stored);
+  EXPECT_EQ(array.byte(Unit), uint8_t(Unit * 7));
+  letGo = true;
+  HeldMemory::get().letGo(array.begin(), end);
+  program.join();
+  EXPECT_EQ(array.byte(Unit), 200);
+  EXPECT_TRUE(array.isAsItWas());
+}
+
+TEST(ProtectedMemory, SoMuchIsHeldAtMost) {
+  HeldMemory &held = HeldMemory::get();
+  uintptr_t ranges = 0;
+  while (held.hold(Unit * (ranges + 1), Unit * (ranges + 2)))
+    ++ranges;
+  EXPECT_GE(ranges, 16u);
+  held.await(Unit * (ranges + 2), UINTPTR_MAX);
+  for (uintptr_t i = 0; i < ranges; ++i)
+    held.letGo(Unit * (i + 1), Unit * (i + 2));
+  held.await(0, UINTPTR_MAX);
 }
 
 /// Copies by several threads, one into what others are made from.
