@@ -8,7 +8,7 @@
 #include "runtime/memory/Transfers.h"
 
 #include "runtime/memory/ProgramSide.h"
-
+#include "runtime/tier/MemoryCopies.h"
 #include "runtime/trace/Bytes.h"
 #include "runtime/trace/Trace.h"
 
@@ -20,6 +20,9 @@
 namespace dragon {
 
 namespace {
+
+/// The most that the processor is to copy later.
+constexpr size_t GatheredBytes = 64 << 20;
 
 /// The chunks of [begin, end), with the part of each that is in it.
 template <typename Fn>
@@ -115,6 +118,7 @@ public:
       for (const Chunk *chunk : T.OnDevice.Chunks)
         Held += chunk->copies.device ? chunk->bytes() : 0;
   }
+  ~Upload() { Gathered.makeAll(); } // what was noted as written is
 
   Status run() {
     DRAGON_TRY(forRuns(
@@ -152,7 +156,7 @@ private:
   const Queue InQueue;
   const bool Pageable;
   PinnedStage Stage;
-  HostCopies Gathered;
+  MemoryCopies Gathered;
   const bool OutOfCore;
   uint64_t Held = 0; ///< contents on the device
   ProgramSide Source;
@@ -179,7 +183,7 @@ bool Transfers::Upload::goesToDevice(Chunk &chunk, uintptr_t begin,
 
 Status Transfers::Upload::copyToDevice(uintptr_t begin, uintptr_t end) {
   std::vector<Chunk *> chunks;
-  Gathered.flush(); // into chunks that may be evicted now
+  Gathered.makeAll(); // into chunks that may be evicted now
   DRAGON_TRY(T.bringInForWrite(Into, begin, end, InQueue, chunks));
   Status copied;
   if (StagedCopies *copies = Stage.forRun(end - begin))
@@ -232,7 +236,7 @@ Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
   // As above. And while host memory is made, there are copies to make.
   if (!chunk.host.id &&
       !(T.Slabs.Pool.isReady(chunk.bytes()) && T.Slabs.hasRoom(chunk.bytes())))
-    Gathered.flush();
+    Gathered.makeAll();
   DRAGON_TRY(
       T.Resident.bringToHost(chunk, needFor(chunk, begin, end), Cause::Copy));
   DRAGON_TRY(T.Time.settle(chunk));
@@ -240,6 +244,9 @@ Status Transfers::Upload::copyToHost(Chunk &chunk, uintptr_t begin,
   if (Source.reachable()) {
     DRAGON_TRY(Source.waitForQueue());
     Gathered.add(to, source(begin), end - begin);
+    // While what was written last is in the processor's caches.
+    if (Gathered.bytes() >= GatheredBytes)
+      Gathered.makeAll();
   } else {
     DRAGON_TRY(Ctx.device->copy(to, source(begin), end - begin,
                                 CopyKind::DeviceToHost, InQueue));

@@ -22,7 +22,6 @@
 #ifndef DRAGON_RUNTIME_MEMORY_TRANSFERS_H
 #define DRAGON_RUNTIME_MEMORY_TRANSFERS_H
 
-#include "runtime/base/HostCopies.h"
 #include "runtime/memory/PinnedStage.h"
 #include "runtime/memory/Residency.h"
 

@@ -51,10 +51,12 @@ void MemoryCopies::make(size_t index) const {
     std::memcpy(part.to, reinterpret_cast<const void *>(part.from), part.bytes);
 }
 
-void MemoryCopies::makeAll() const {
+void MemoryCopies::makeAll() {
   // Half of the parts a thread at least, so that few are woken for little.
   hostThreads().forEach(Parts.size(), Bytes / (2 * PartBytes),
                         [this](size_t part) { make(part); });
+  Parts.clear();
+  Bytes = 0;
 }
 
 } // namespace dragon

@@ -35,8 +35,8 @@ public:
   uint64_t bytes() const { return Bytes; }
   /// Each part from 0 to size() - 1 once.
   void make(size_t part) const;
-  /// All of them, by several threads.
-  void makeAll() const;
+  /// All of them, by several threads. There are none then.
+  void makeAll();
 
 private:
   struct Part {

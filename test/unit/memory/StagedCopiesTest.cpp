@@ -1,18 +1,16 @@
-//===- HostCopiesTest.cpp - host memory copied by several threads ---------===//
+//===- StagedCopiesTest.cpp - through pinned blocks, by several threads ---===//
 //
 // Part of dragon-cc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/HostCopies.h"
 #include "runtime/memory/StagedCopies.h"
 #include "test/unit/support/device/LateDevice.h"
 #include "test/unit/support/tier/FolderFixture.h"
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 
 using namespace dragon;
 using namespace dragon::test;
@@ -25,32 +23,6 @@ std::vector<char> pattern(size_t bytes, unsigned seed) {
   for (size_t i = 0; i < bytes; ++i)
     result[i] = char((i * 31 + i / 4096 + seed) >> 1);
   return result;
-}
-
-TEST(HostCopiesTest, piecesOfAllSizes) {
-  const size_t sizes[] = {0, 1, 4095, MiB, MiB + 1, 70 * MiB, 17};
-  size_t total = std::accumulate(std::begin(sizes), std::end(sizes), size_t(0));
-  std::vector<char> from = pattern(total, 1), to(total);
-  {
-    HostCopies copies;
-    size_t at = 0;
-    for (size_t size : sizes) {
-      copies.add(to.data() + at, from.data() + at, size);
-      at += size;
-    }
-  }
-  EXPECT_TRUE(from == to);
-}
-
-TEST(HostCopiesTest, flushMakesThem) {
-  std::vector<char> from = pattern(5 * MiB, 2), to(from.size());
-  HostCopies copies;
-  copies.add(to.data(), from.data(), from.size());
-  copies.flush();
-  EXPECT_TRUE(from == to);
-  std::fill(from.begin(), from.end(), 0); // not read again
-  copies.flush();
-  EXPECT_NE(to[1000], 0);
 }
 
 /// A device with a mapped buffer and pinned blocks.
