@@ -118,8 +118,9 @@ StatusOr<Physical> DeviceChunks::take(size_t bytes) {
 Status DeviceChunks::map(Chunk &chunk) {
   chunk.dying = false;
   DRAGON_ASSIGN(const Physical slab, take(chunk.bytes()));
-  // The driver would, and keep all other calls waiting meanwhile.
-  DRAGON_TRY(Time.Departures.waitForAll());
+  // The driver would, and keep those waiting meanwhile who fetch for slices.
+  if (runsSlices())
+    DRAGON_TRY(Time.Departures.waitForAll());
   Status status = Host.unmap(chunk);
   if (status.ok())
     status = Ctx.device->map(chunk.va(), slab);

@@ -38,6 +38,7 @@ public:
   /// counts as so many copies.
   uint64_t InUseSince = UINT64_MAX;
   unsigned WaitsCount = 1;
+  bool runsSlices() const { return InUseSince != UINT64_MAX; }
   bool AnyStream = false; ///< StreamedChunks has chosen some
   bool GoesRound = false; ///< and launches repeat themselves now
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <pthread.h>
 
 namespace dragon {
 
@@ -18,6 +19,11 @@ HeldMemory &HeldMemory::get() {
 }
 
 bool HeldMemory::hold(uintptr_t begin, uintptr_t end) {
+  // No device reads anything for a child, and no thread lets anything go.
+  static const bool isLetGoInChild =
+      ::pthread_atfork(nullptr, nullptr, [] { get().clear(); }) == 0;
+  if (!isLetGoInChild)
+    return false;
   for (Range &range : Ranges) {
     uintptr_t none = 0;
     if (!range.begin.compare_exchange_strong(none, begin))

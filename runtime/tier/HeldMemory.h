@@ -12,8 +12,8 @@
 // go (tier/ProtectedMemory.h, files/ProgramMemory.h).
 //
 // Source: CUDA C++ Programming Guide, "Page-Locked Host Memory".
-// Threads: all functions from any thread, and from signal handlers: none takes
-// a lock or memory.
+// Threads: all functions from any thread; await() from signal handlers as well:
+// it takes neither a lock nor memory. In a forked child nothing is held.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_TIER_HELDMEMORY_H
@@ -31,18 +31,17 @@ public:
   /// The process's. Never destroyed.
   static HeldMemory &get();
 
-  /// False: too many ranges are held. The caller sees to it that nobody waits
-  /// in await() for some of the range and goes on because it was not held yet.
+  /// False: too many ranges are held. The caller keeps those away who are about
+  /// to call await() for some of it.
   bool hold(uintptr_t begin, uintptr_t end);
   /// A range that was held, once for each time.
   void letGo(uintptr_t begin, uintptr_t end);
   /// Returns when none of [begin, end) is held.
   void await(uintptr_t begin, uintptr_t end) const;
-  /// In a forked child, where no device reads anything.
-  void clear();
 
 private:
   bool overlaps(uintptr_t begin, uintptr_t end) const;
+  void clear();
 
   /// Free where `begin` is 0; while `end` is, it is being made or given up.
   struct Range {

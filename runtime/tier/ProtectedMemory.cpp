@@ -451,7 +451,6 @@ void ProtectedMemory::renewInChild() {
   for (const Range &range : own)
     setAccess(range.lower(), range.upper(), PROT_READ | PROT_WRITE);
   memory.Any = memory.Saved = false;
-  HeldMemory::get().clear();
   const pthread_rwlock_t fresh =
       PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
   memory.Lock = fresh;

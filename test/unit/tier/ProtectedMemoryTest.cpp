@@ -226,6 +226,23 @@ TEST(ProtectedMemory, WhatIsHeldStaysAsItIs) {
   EXPECT_TRUE(array.isAsItWas());
 }
 
+TEST(ProtectedMemory, AChildWaitsForNoDevice) {
+  Array array(2 * Unit);
+  ASSERT_TRUE(array.protect());
+  ASSERT_TRUE(array.memory().hold(array.begin(), array.end()));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    array.store(0, 1);
+    HeldMemory::get().await(array.begin(), array.end());
+    ::_exit(array.byte(0) == 1 ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  HeldMemory::get().letGo(array.begin(), array.end());
+  EXPECT_TRUE(array.isAsItWas());
+}
+
 TEST(ProtectedMemory, SoMuchIsHeldAtMost) {
   HeldMemory &held = HeldMemory::get();
   uintptr_t ranges = 0;
