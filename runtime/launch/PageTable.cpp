@@ -155,6 +155,8 @@ Status PageCache::layOut(uint32_t granuleShift, Queue queue) {
     DRAGON_TRY(Ctx.device->copyAndWait(
         reinterpret_cast<void *>(View.cells), Cells.data(),
         Cells.size() * sizeof(PageCell), CopyKind::HostToDevice, queue));
+  DRAGON_TRY(Ctx.device->fill(reinterpret_cast<void *>(Initial.Sources), 0, 1,
+                              granules * sizeof(int64_t), queue));
   return reset(queue);
 }
 

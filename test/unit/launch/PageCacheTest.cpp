@@ -178,6 +178,18 @@ TEST_F(PageCacheTest, WhatIsOnTheDeviceIsAccessedThere) {
   EXPECT_GT(fetched(), 0u);
 }
 
+/// The table of sources is new, and says nothing of any of them.
+TEST_F(PageCacheTest, WhatIsHostMappedIsFetchedFromItsAddress) {
+  begin(2);
+  const AddressRange table = parts->Pages.range();
+  ASSERT_OK(parts->Ctx.device->fill(pointer(table.begin), 0xff, 1,
+                                    table.end - table.begin, nullptr));
+  for (Chunk *chunk : Chunks)
+    ASSERT_OK(parts->Mapping.map(*chunk));
+  lookUp(wordsOf(0, 3, 1), LaunchNeed::Write);
+  EXPECT_EQ(fetched(), 3u);
+}
+
 TEST_F(PageCacheTest, PagesThatAreReadStayInHostMemoryToTheBreakEven) {
   begin(2);
   lookUp(wordsOf(0, 1, BreakEven - 1));
