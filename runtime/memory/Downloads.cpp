@@ -103,10 +103,9 @@ private:
     if (OnDevice.empty()) {
       copies.makeAll();
     } else {
+      const auto make = [&](size_t part) { copies.make(part); };
       DRAGON_TRY(Stage.forRun(End - From)
-                     ->fromDevice(OnDevice, {copies.size(), [&](size_t part) {
-                                               copies.make(part);
-                                             }}));
+                     ->fromDevice(OnDevice, {copies.size(), make}));
       OnDevice.clear();
       DRAGON_TRY(T.Time.noteUse(std::exchange(OfDevice, {}), InQueue));
     }

@@ -20,9 +20,9 @@ HeldMemory &HeldMemory::get() {
 
 bool HeldMemory::hold(uintptr_t begin, uintptr_t end) {
   // No device reads anything for a child, and no thread lets anything go.
-  static const bool isLetGoInChild =
+  static const bool IsLetGoInChild =
       ::pthread_atfork(nullptr, nullptr, [] { get().clear(); }) == 0;
-  if (!isLetGoInChild)
+  if (!IsLetGoInChild)
     return false;
   for (Range &range : Ranges) {
     uintptr_t none = 0;
