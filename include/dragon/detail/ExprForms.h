@@ -64,8 +64,8 @@ protected:
 
   /// The value of an expression, modulo 2^Bits.
   Linear form(uint32_t Node) {
-    if (const Linear *Known = Memo.find(Node))
-      return *Known;
+    if (Linear Known; Memo.find(Node, Known))
+      return Known;
     if (Depth >= DeepestExpression || Memo.size() >= MostNodes)
       return anything(In.Exprs[Node]);
     ++Depth;

@@ -22,31 +22,47 @@
 namespace dragon {
 namespace detail {
 
+/// Forms have few terms of those that they may have: these alone are kept.
 class FormMemo {
 public:
-  explicit FormMemo(size_t Expected) { All.reserve(Expected); }
+  explicit FormMemo(size_t Expected) {
+    Nodes.reserve(Expected);
+    Forms.reserve(Expected);
+    Terms.reserve(2 * Expected);
+  }
 
-  /// Null: none is known. Valid until the next change.
-  const Linear *find(uint32_t Node) const {
-    for (const Known &K : All)
-      if (K.Node == Node)
-        return &K.Form;
-    return nullptr;
+  /// The node's form, if it is known.
+  bool find(uint32_t Node, Linear &Form) const {
+    // They are few: a search by hash would cost more.
+    const auto At = std::find(Nodes.begin(), Nodes.end(), Node);
+    if (At == Nodes.end())
+      return false;
+    const Known &K = Forms[size_t(At - Nodes.begin())];
+    Form = Linear(K.C, Terms.data() + K.First, K.Count);
+    return true;
   }
-  void keep(uint32_t Node, const Linear &Form) { All.push_back({Node, Form}); }
+  void keep(uint32_t Node, const Linear &Form) {
+    Nodes.push_back(Node);
+    Forms.push_back({Form.C, uint32_t(Terms.size()), Form.size()});
+    Terms.insert(Terms.end(), Form.begin(), Form.end());
+  }
   void forget(uint32_t Node) {
-    All.erase(std::remove_if(All.begin(), All.end(),
-                             [Node](const Known &K) { return K.Node == Node; }),
-              All.end());
+    for (size_t I = Nodes.size(); I-- > 0;)
+      if (Nodes[I] == Node) {
+        Nodes.erase(Nodes.begin() + ptrdiff_t(I));
+        Forms.erase(Forms.begin() + ptrdiff_t(I));
+      }
   }
-  size_t size() const { return All.size(); }
+  size_t size() const { return Nodes.size(); }
 
 private:
   struct Known {
-    uint32_t Node;
-    Linear Form;
+    int64_t C;
+    uint32_t First, Count; ///< of Terms
   };
-  std::vector<Known> All; ///< few: a search by hash would cost more
+  std::vector<uint32_t> Nodes;
+  std::vector<Known> Forms; ///< of these nodes
+  std::vector<Linear::Term> Terms;
 };
 
 } // namespace detail

@@ -96,6 +96,11 @@ public:
 
   Linear() = default;
   explicit Linear(int64_t Constant) : C(Constant) {}
+  /// Terms in the order of their variables, not more than MaxTerms.
+  Linear(int64_t Constant, const Term *First, unsigned Number)
+      : C(Constant), Count(Number) {
+    std::copy_n(First, Number, Terms);
+  }
   /// Only the terms that there are: forms are copied by the thousand.
   Linear(const Linear &Other) : C(Other.C), Count(Other.Count) {
     std::copy_n(Other.Terms, Other.Count, Terms);
