@@ -133,6 +133,7 @@ struct RuntimeImpl {
   HostMemory Host;
   Contents Data;
   DeviceChunks OnDevice;
+  ProgramPins Pinned;
   Residency Resident;
   FetchAhead Ahead;
   DriverMoved Driver;
@@ -145,7 +146,6 @@ struct RuntimeImpl {
 
   Sinks Announced;
   FileMaps Maps;
-  ProgramPins Pinned;
   ProgramMemory Program;
   WriteOut Out;
 

@@ -22,13 +22,17 @@ void ProgramFetch::OfProgram::read(char *to, uintptr_t from, size_t bytes) {
   ProtectedMemory::Reading().copy(to, from, bytes);
 }
 
-bool ProgramFetch::OfProgram::isPinned(uintptr_t from, size_t bytes) {
+size_t ProgramFetch::OfProgram::pinnedBytes(uintptr_t from, size_t bytes) {
   const PinnedRanges &pinned = PinnedRanges::get();
-  return pinned.holds(from) && pinned.onlyRead(from, from + bytes);
+  if (!pinned.holds(from))
+    return Pinned.bytesFrom(from, bytes);
+  return pinned.onlyRead(from, from + bytes) ? bytes : 0;
 }
 
 bool ProgramFetch::OfProgram::hold(uintptr_t from, size_t bytes) {
-  return ProtectedMemory::get().hold(from, from + bytes);
+  return PinnedRanges::get().holds(from)
+             ? ProtectedMemory::get().hold(from, from + bytes)
+             : Pinned.hold(from, from + bytes);
 }
 
 void ProgramFetch::OfProgram::letGo(uintptr_t from, size_t bytes) {

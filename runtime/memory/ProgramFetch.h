@@ -18,6 +18,7 @@
 
 #include "runtime/memory/Buffer.h"
 #include "runtime/memory/HostSlabs.h"
+#include "runtime/memory/ProgramPins.h"
 #include "runtime/memory/StagedFetches.h"
 #include "runtime/memory/WorkLog.h"
 
@@ -29,8 +30,8 @@ namespace dragon {
 
 class ProgramFetch final : public WorkLog::Later {
 public:
-  ProgramFetch(Context &context, HostSlabs &slabs)
-      : Ctx(context), Slabs(slabs), Held(slabs.Pool) {}
+  ProgramFetch(Context &context, HostSlabs &slabs, ProgramPins &pinned)
+      : Ctx(context), Slabs(slabs), Held(slabs.Pool), From(pinned) {}
 
   /// Begins to copy chunks whose storage is the program's memory alone. That is
   /// read until the batch is queued, whose number this is; 0: it is. Nothing:
@@ -51,10 +52,14 @@ private:
   /// The program's memory.
   class OfProgram final : public StagedFetches::Source {
   public:
+    explicit OfProgram(ProgramPins &pinned) : Pinned(pinned) {}
     void read(char *to, uintptr_t from, size_t bytes) override;
-    bool isPinned(uintptr_t from, size_t bytes) override;
+    size_t pinnedBytes(uintptr_t from, size_t bytes) override;
     bool hold(uintptr_t from, size_t bytes) override;
     void letGo(uintptr_t from, size_t bytes) override;
+
+  private:
+    ProgramPins &Pinned;
   };
   bool hasBlocks();
 

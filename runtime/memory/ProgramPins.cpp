@@ -9,6 +9,8 @@
 
 #include "runtime/base/Rounding.h"
 #include "runtime/base/ThreadPool.h"
+#include "runtime/tier/HeldMemory.h"
+#include "runtime/tier/ProtectedMemory.h"
 #include "runtime/trace/Log.h"
 #include "runtime/trace/Trace.h"
 
@@ -35,6 +37,19 @@ bool ProgramPins::holds(uintptr_t begin, uintptr_t end) const {
     begin = it->second;
   }
   return true;
+}
+
+size_t ProgramPins::bytesFrom(uintptr_t begin, size_t bytes) const {
+  const auto next = Pinned.upper_bound(begin);
+  if (next == Pinned.begin() || std::prev(next)->second <= begin)
+    return 0;
+  return std::min(bytes, std::prev(next)->second - begin);
+}
+
+bool ProgramPins::hold(uintptr_t begin, uintptr_t end) {
+  const std::lock_guard<std::mutex> guard(Lock);
+  return bytesFrom(begin, end - begin) == end - begin &&
+         ProtectedMemory::get().hold(begin, end);
 }
 
 void ProgramPins::noteBounds() {
@@ -97,6 +112,7 @@ void ProgramPins::add(std::span<const AddressRange> ranges) {
           log(LogLevel::Debug, "memory of the program stays as it is: {}",
               status.message());
       });
+  const std::lock_guard<std::mutex> guard(Lock);
   for (size_t i = 0; i < pieces.size(); ++i)
     if (taken[i]) {
       Pinned.emplace(pieces[i].begin, pieces[i].end);
@@ -108,15 +124,21 @@ void ProgramPins::add(std::span<const AddressRange> ranges) {
 void ProgramPins::drop(uintptr_t begin, uintptr_t end) {
   if (!mayHold(begin, end))
     return;
-  auto it = Pinned.upper_bound(begin);
-  if (it != Pinned.begin() && std::prev(it)->second > begin)
-    --it;
-  while (it != Pinned.end() && it->first < end) {
-    if (Status status = Ctx.device->unpin(it->first); !status.ok())
-      log(LogLevel::Debug, "{}", status.message());
-    it = Pinned.erase(it);
+  std::vector<AddressRange> dropped;
+  {
+    const std::lock_guard<std::mutex> guard(Lock);
+    auto it = Pinned.upper_bound(begin);
+    if (it != Pinned.begin() && std::prev(it)->second > begin)
+      --it;
+    for (; it != Pinned.end() && it->first < end; it = Pinned.erase(it))
+      dropped.push_back({it->first, it->second});
+    noteBounds();
   }
-  noteBounds();
+  for (const AddressRange &range : dropped) {
+    HeldMemory::get().await(range.begin, range.end);
+    if (Status status = Ctx.device->unpin(range.begin); !status.ok())
+      log(LogLevel::Debug, "{}", status.message());
+  }
 }
 
 } // namespace dragon

@@ -15,10 +15,11 @@
 // pageable, copies that are a part of each fail, and the device may not write
 // to these pages. So only pages are pinned that have nothing else in them, and
 // no longer than until the program copies from or to that memory, asks what it
-// is, changes it or frees it.
+// is, changes it or frees it. Until then copies to the device need no pinned
+// memory of ours either.
 //
 // Source: cudaHostRegister, cudaHostRegisterReadOnly in the CUDA Runtime API.
-// Threads: under the runtime's lock, but mayHold().
+// Threads: under the runtime's lock, but mayHold() and hold().
 //
 //===----------------------------------------------------------------------===//
 #ifndef DRAGON_RUNTIME_MEMORY_PROGRAMPINS_H
@@ -29,6 +30,7 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -47,6 +49,12 @@ public:
   void add(std::span<const AddressRange> ranges);
   /// All of [begin, end) is pinned.
   bool holds(uintptr_t begin, uintptr_t end) const;
+  /// So many bytes from `begin` are pinned as one piece: a copy may have no
+  /// more; at most `bytes`.
+  size_t bytesFrom(uintptr_t begin, size_t bytes) const;
+  /// The program has there what buffers have from it, and until it is let go
+  /// (tier/HeldMemory.h) it stays so, and pinned. False: it does not.
+  bool hold(uintptr_t begin, uintptr_t end);
   /// Something of it may be.
   bool mayHold(uintptr_t begin, uintptr_t end) const {
     return begin < High.load(std::memory_order_acquire) &&
@@ -62,6 +70,7 @@ private:
 
   Context &Ctx;
   IntervalSet<uintptr_t> Allowed;
+  std::mutex Lock; ///< of changes of what is pinned, and of hold()
   std::map<uintptr_t, uintptr_t> Pinned;   ///< begin: end, of whole pages
   std::atomic<uintptr_t> Low{UINTPTR_MAX}; ///< of Pinned
   std::atomic<uintptr_t> High{0};

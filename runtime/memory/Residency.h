@@ -37,10 +37,10 @@ public:
   Residency(Context &context, WorkTracker &time, AddressSpace &space,
             HostSlabs &slabs, StorageIo &store, ReadAhead &reads,
             WriteBehind &writes, HostMemory &host, Contents &data,
-            DeviceChunks &deviceChunks)
+            DeviceChunks &deviceChunks, ProgramPins &pinned)
       : Ctx(context), Time(time), Space(space), Slabs(slabs), Store(store),
         Reads(reads), Writes(writes), Host(host), Data(data),
-        OnDevice(deviceChunks) {}
+        OnDevice(deviceChunks), Program(context, slabs, pinned) {}
 
   /// Makes chunks accessible on the device for work that is queued next and
   /// uses them so: room, maps, contents. Does not mark what the work writes:
@@ -154,7 +154,7 @@ private:
   HostMemory &Host;
   Contents &Data;
   DeviceChunks &OnDevice;
-  ProgramFetch Program{Ctx, Slabs};
+  ProgramFetch Program;
   bool Later = false; ///< FetchingLater
 };
 

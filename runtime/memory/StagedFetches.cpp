@@ -42,13 +42,12 @@ uint64_t StagedFetches::start(std::span<const Range> ranges) {
   std::lock_guard<std::mutex> guard(Lock);
   Batch &batch = Open.emplace_back(Batch{++Last, 0, {}});
   for (const Range &range : ranges) {
-    const bool isPinned = From.isPinned(range.from, range.bytes);
-    const size_t most = isPinned ? HeldBytes : BlockBytes;
-    for (size_t at = 0; at < range.bytes; at += most) {
+    for (size_t at = 0, bytes; at < range.bytes; at += bytes) {
+      const size_t left = range.bytes - at;
+      const size_t pinned = From.pinnedBytes(range.from + at, left);
+      bytes = pinned ? std::min(pinned, HeldBytes) : std::min(BlockBytes, left);
       Parts.push_back(
-          {{range.to + at, range.from + at, std::min(most, range.bytes - at)},
-           &batch,
-           isPinned});
+          {{range.to + at, range.from + at, bytes}, &batch, pinned > 0});
       ++batch.left;
     }
   }

@@ -48,8 +48,9 @@ public:
     virtual ~Source() = default;
     /// Copies bytes into a block.
     virtual void read(char *to, uintptr_t from, size_t bytes) = 0;
-    /// The device may copy it from where it is, if it can be held.
-    virtual bool isPinned(uintptr_t from, size_t bytes) = 0;
+    /// So many bytes from there the device may copy from where they are, in
+    /// one copy, if they can be held. Not from threads.
+    virtual size_t pinnedBytes(uintptr_t from, size_t bytes) = 0;
     /// It stays as it is, where it is, until it is let go. False: it does not.
     virtual bool hold(uintptr_t from, size_t bytes) = 0;
     virtual void letGo(uintptr_t from, size_t bytes) = 0;

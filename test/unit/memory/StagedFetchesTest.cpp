@@ -32,7 +32,9 @@ public:
     Read += bytes;
     std::memcpy(to, reinterpret_cast<void *>(from), bytes);
   }
-  bool isPinned(uintptr_t from, size_t) override { return from >= pinned; }
+  size_t pinnedBytes(uintptr_t from, size_t bytes) override {
+    return from >= pinned ? bytes : 0;
+  }
   bool hold(uintptr_t from, size_t bytes) override {
     std::lock_guard<std::mutex> guard(Lock);
     if (from <= saved && saved < from + bytes)

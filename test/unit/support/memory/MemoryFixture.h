@@ -34,9 +34,9 @@ struct MemoryParts {
         Store(Ctx), Slabs(Ctx, Time, Store), Reads(Ctx, Slabs, Store),
         Writes(Ctx, Slabs, Store), Host(Ctx, Time, Slabs, Reads, Writes, Next),
         Data(Time, Store, Writes, Host),
-        OnDevice(Ctx, Time, Space, Slabs, Writes, Host, Next),
+        OnDevice(Ctx, Time, Space, Slabs, Writes, Host, Next), Pinned(Ctx),
         Resident(Ctx, Time, Space, Slabs, Store, Reads, Writes, Host, Data,
-                 OnDevice),
+                 OnDevice, Pinned),
         Driver(Ctx, Space),
         Discarded(Ctx, Time, Space, Store, Data, OnDevice, Driver),
         Mapping(Ctx, Time, Slabs, Writes, Host, OnDevice),
@@ -81,6 +81,7 @@ struct MemoryParts {
   HostMemory Host;
   Contents Data;
   DeviceChunks OnDevice;
+  ProgramPins Pinned;
   Residency Resident;
   DriverMoved Driver;
   Discards Discarded;
