@@ -22,6 +22,8 @@ namespace {
 
 /// Of so many zones a sample is taken first.
 constexpr size_t SampledZones = 16;
+/// It is of so many at most, or of one more.
+constexpr uint64_t MostGuessed = 1 << 14;
 /// A block needs so much less where arrays tell something.
 constexpr uint64_t LeastSaving = 2;
 
@@ -263,7 +265,11 @@ uint64_t IndexArrays::numberOf(const KnownMemory::Part &part) {
 
 StatusOr<KnownMemory::Array> IndexArrays::sampled(const NumberPlaces &places,
                                                   Queue queue) {
-  auto zones = std::make_shared<NumberZones>(places);
+  // What is guessed of others need not be known for each few numbers.
+  const uint64_t numbers =
+      places.records() * std::max<uint64_t>(places.Inner, 1);
+  auto zones = std::make_shared<NumberZones>(
+      places, std::max(NumberZones::ZoneNumbers, numbers / MostGuessed));
   const size_t count = zones->zones();
   const size_t samples = std::min(count, SampledZones);
   for (size_t i = 0; i < samples; ++i) {
