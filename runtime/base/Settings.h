@@ -89,7 +89,7 @@ struct Settings {
   Unpinned unpinned = Unpinned::Auto;    ///< DRAGON_UNPINNED
   Paging paging = Paging::Auto;          ///< DRAGON_PAGING
   unsigned pageTouches = 0;              ///< DRAGON_PAGE_TOUCHES; 0: chosen
-  unsigned sliceQueues = 0;              ///< DRAGON_SLICE_QUEUES
+  unsigned sliceQueues = 4;              ///< DRAGON_SLICE_QUEUES
   bool elide = true;   ///< DRAGON_ELIDE: staging elision and deferral
   bool protect = true; ///< DRAGON_PROTECT: deferral without a proof
   std::string stats;   ///< DRAGON_STATS: "-" = table on stderr, else a file

@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A slice may have fewer blocks than the device has processors. Slices of one
-// launch are in no order, so they may run at a time, in queues of their own:
+// A slice may have fewer blocks than the device has processors, or a few that
+// take much longer than the others (the vertices of a graph that have many
+// edges). Slices of one launch are in no order, so they may run at a time, in
+// queues of their own:
 //
 //   program's queue   slice 0 | slice 2 |       ...       | what comes after
 //   beside it         slice 1      | slice 3 |  ...       |

@@ -135,17 +135,13 @@ static uint64_t mostBlocks(const SliceUses &uses) {
   return blocks;
 }
 
-/// Slices that run at a time: several where one leaves processors idle.
+/// Slices that run at a time.
 unsigned SliceRunner::queuesFor(const SliceUses &uses) const {
   // Poison is in the order of one queue.
   if (!Ctx.caps().asynchronous || !Time.Tracking || uses.size() < 2 ||
       Ctx.config.poison)
     return 1;
-  constexpr uint64_t Most = 4;
-  if (Ctx.config.sliceQueues)
-    return Ctx.config.sliceQueues;
-  return unsigned(
-      std::clamp<uint64_t>(Ctx.caps().processors / mostBlocks(uses), 1, Most));
+  return Ctx.config.sliceQueues;
 }
 
 Status SliceRunner::run(SliceUses &uses) {
