@@ -11,7 +11,6 @@
 #include "runtime/trace/Log.h"
 
 #include <algorithm>
-#include <bit>
 #include <unordered_set>
 
 namespace dragon {
@@ -120,8 +119,20 @@ static std::vector<BlockBox> slicesOf(const ResolvedLaunch &launch,
   return equalBoxes(launch, axis, std::min(number, launch.grid[axis]));
 }
 
-/// Of slices that may turn out to be dense: a part is tried first.
+/// Of slices that may turn out to be dense: some are tried first.
 static constexpr unsigned FewestGroups = 8;
+
+/// A page takes a launch so many times as long as the same bytes in a copy
+/// beside the slice before: threads wait for some (H200: 16 GB/s of 50 where
+/// all of 1.7 GiB was fetched).
+static constexpr double PageCost = 3;
+
+/// What took as long to fetch.
+static double bytesOfCopies(const PageCounts &counts) {
+  return (PageCost * double(counts.pages) +
+          double(counts.requests) / double(PageCache::BreakEven)) *
+         double(PageCache::PageBytes);
+}
 
 StatusOr<bool> HostMappedRunner::runPaged(const ResolvedLaunch &launch,
                                           const LaunchFootprint &whole,
@@ -185,73 +196,34 @@ Status HostMappedRunner::runPagedSlices(const ResolvedLaunch &launch,
   PagedArguments with(launch, whole, values, Pages.range());
   const unsigned number = Pages.slicesFor(bytes);
   std::vector<BlockBox> boxes;
-  if (sparse)
-    sparse->group(std::max(number, FewestGroups), boxes);
-  else
+  if (sparse) {
+    DRAGON_TRY(Pages.forgetHabit(launch.queue));
+    for (const SparseSlices::Group &group :
+         sparse->group(std::max(number, FewestGroups)))
+      boxes.push_back(group.box);
+  } else {
     boxes = slicesOf(launch, number);
+  }
   Progress::Slices shown(Ctx.progress, nameOf(launch), 0, boxes.size());
   for (const BlockBox &box : boxes) {
     shown.run(begun);
     DRAGON_TRY(Submit.run(launch, with.submission(box)));
     ++begun;
-    DRAGON_TRY(Pages.endSlice(launch, begun == boxes.size()));
-    // After the first one, the second, the fourth, ...: the host waits then.
-    if (sparse && begun < boxes.size() && std::has_single_bit(begun)) {
+    // What is foreseen is what neighbours read.
+    DRAGON_TRY(
+        Pages.endSlice(launch, begun == boxes.size() ||
+                                   (sparse && !sparse->isFollowed(begun))));
+    if (sparse && begun < boxes.size() && sparse->isLookedAt(begun)) {
       DRAGON_TRY(Pages.end(launch));
-      if (sparse->isDense(begun, Pages.collect())) {
-        sparse->groups = begun;
+      if (sparse->isDense(begun, bytesOfCopies(Pages.collect()))) {
+        sparse->ran(begun);
         return {};
       }
     }
   }
   if (sparse)
-    sparse->groups = begun;
+    sparse->ran(begun);
   return Pages.end(launch);
-}
-
-namespace {
-
-/// A page that threads fetch, and wait for, takes the launch so many times as
-/// long as the same bytes in a copy beside the slice before (H200: 3 to 12 GB/s
-/// of 50).
-constexpr double PageCost = 4;
-
-/// `box` goes on where `before` ends.
-bool goesOn(const BlockBox &before, const BlockBox &box) {
-  unsigned differ = 0, along = 0;
-  for (unsigned d = 0; d <= LoopDimension; ++d)
-    if (before.Lo[d] != box.Lo[d] || before.Hi[d] != box.Hi[d]) {
-      ++differ;
-      along = d;
-    }
-  return differ == 1 && before.Hi[along] == box.Lo[along];
-}
-
-} // namespace
-
-void HostMappedRunner::SparseSlices::group(unsigned number,
-                                           std::vector<BlockBox> &all) {
-  const size_t most = (boxes.size() + number - 1) / std::max(number, 1U);
-  for (size_t i = 0, count = 0; i < boxes.size(); ++i) {
-    if (count > 0 && count < most && goesOn(all.back(), boxes[i])) {
-      std::copy_n(boxes[i].Hi, LoopDimension + 1, all.back().Hi);
-      ++count;
-    } else {
-      all.push_back(boxes[i]);
-      count = 1;
-      behind.push_back(0);
-    }
-    behind.back() = i + 1;
-  }
-}
-
-bool HostMappedRunner::SparseSlices::isDense(size_t begun,
-                                             const PageCounts &since) {
-  counted += since.pages + since.requests / PageCache::BreakEven;
-  // Boxes of which more is on the device come first: the others need more.
-  const double part = double(behind[begun - 1]) / double(boxes.size());
-  return PageCost * double(counted * PageCache::PageBytes) >=
-         part * double(missing);
 }
 
 /// What of its chunks is not on the device.
@@ -290,36 +262,35 @@ HostMappedRunner::asTheyAre(const PlannedLaunch &planned,
   return places;
 }
 
-StatusOr<size_t> HostMappedRunner::runWhileSparse(const ResolvedLaunch &launch,
-                                                  PlannedLaunch &planned,
-                                                  std::vector<BlockBox> boxes) {
+StatusOr<SparseSlices>
+HostMappedRunner::runWhileSparse(const ResolvedLaunch &launch,
+                                 PlannedLaunch &planned,
+                                 const std::vector<BlockBox> &boxes) {
   // A part of the grid overwrites nothing as a whole.
   LaunchFootprint whole = planned.whole;
   for (ChunkUse &use : whole.uses)
     if (use.need == LaunchNeed::Overwrite)
       use.need = LaunchNeed::Write;
+  SparseSlices sparse(boxes, missingBytes(whole));
   const uint64_t stays = bytesThatStay(whole);
   if (!Pages.any() || !OnDevice.holds(stays) ||
       planned.bytes > Plans.deviceBytesFor(planned) + Slabs.mappedBytes())
-    return size_t(0);
+    return sparse;
   // Slices that run after all find on the device what they left there.
   std::optional<Places> places = asTheyAre(planned, whole);
   if (!places) {
     std::optional<AccessCounters> counters;
     StatusOr<Places> chosen = choose(launch, planned, whole, counters);
     if (!chosen.ok() || !Pages.any()) // it made room
-      return size_t(0);
+      return sparse;
     places = std::move(*chosen);
   }
   claim(*places);
   Pages.collect();
-  SparseSlices sparse{std::move(boxes), missingBytes(whole)};
-  DRAGON_ASSIGN(const bool done, runFetching(launch, whole, *places, &sparse));
-  const size_t ran =
-      done && sparse.groups ? sparse.behind[sparse.groups - 1] : 0;
-  log(LogLevel::Debug, "'{}' fetched pages in {} of {} slices", nameOf(launch),
-      ran, sparse.boxes.size());
-  return ran;
+  DRAGON_TRY(runFetching(launch, whole, *places, &sparse).takeStatus());
+  log(LogLevel::Debug, "'{}' fetched pages in {} of {} parts", nameOf(launch),
+      sparse.numRan(), sparse.pieces().size());
+  return sparse;
 }
 
 } // namespace dragon

@@ -19,6 +19,7 @@
 #include "runtime/launch/PageCache.h"
 #include "runtime/launch/SlicePlanner.h"
 #include "runtime/launch/SliceRunner.h"
+#include "runtime/launch/SparseSlices.h"
 #include "runtime/memory/ProgramPins.h"
 
 #include <optional>
@@ -41,12 +42,11 @@ public:
 
   /// Blocks see a part of what they use in host memory.
   Status run(const ResolvedLaunch &launch, PlannedLaunch &planned);
-  /// Runs the first of these boxes with the copy that fetches pages, for as
-  /// long as it fetches much less than what they may touch; returns how many
-  /// have run.
-  StatusOr<size_t> runWhileSparse(const ResolvedLaunch &launch,
-                                  PlannedLaunch &planned,
-                                  std::vector<BlockBox> boxes);
+  /// Runs parts of these slices with the copy that fetches pages, for as long
+  /// as it fetches much less than what they may touch; says which have run.
+  StatusOr<SparseSlices> runWhileSparse(const ResolvedLaunch &launch,
+                                        PlannedLaunch &planned,
+                                        const std::vector<BlockBox> &boxes);
   /// Slices see these chunks there.
   Status runMixed(SliceUses &uses, const LaunchFootprint &mapped);
 
@@ -60,19 +60,6 @@ private:
     std::vector<ChunkUse> toDevice;
     std::vector<const ChunkUse *> onHost;
     double accessBytes = 0; ///< of accesses to those, about
-  };
-  /// Boxes in their order, which run a few together.
-  struct SparseSlices {
-    std::vector<BlockBox> boxes;
-    uint64_t missing;             ///< bytes that would come for all of them
-    std::vector<size_t> behind{}; ///< of each group, the boxes up to its end
-    uint64_t counted = 0;         ///< pages, and requests for as many
-    size_t groups = 0;            ///< that have run
-
-    /// In about so many groups.
-    void group(unsigned number, std::vector<BlockBox> &all);
-    /// Those that have begun would have been faster as slices.
-    bool isDense(size_t begun, const PageCounts &since);
   };
   /// How the device gets at what stays in host memory.
   enum class Reach { Mapped, Paged };

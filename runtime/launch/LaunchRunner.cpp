@@ -15,6 +15,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace dragon {
 
@@ -88,12 +91,18 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
       Pages.any() && planned.bytes > budget &&
       planned.bytes <= budget + Pages.bytes())
     Pages.drop();
-  const Slicing *slicing = &Plans.slicingOf(launch, planned);
+  // Slices of which little may be needed are planned beside the frames.
   const bool touchesLess =
-      slicing->plan.kind == LaunchPlan::Sliced && mayTouchLess(launch, planned);
-  if (touchesLess && !Pages.any() &&
-      Pages.make(HostMappedRunner::bytesThatStay(planned.whole)).ok())
-    slicing = &Plans.slicingOf(launch, planned); // beside the frames
+      planned.bytes > OnDevice.Pool.budget() && mayTouchLess(launch, planned);
+  const bool hasNewFrames =
+      touchesLess && !Pages.any() &&
+      Pages.make(HostMappedRunner::bytesThatStay(planned.whole)).ok();
+  const Slicing *slicing = &Plans.slicingOf(launch, planned);
+  if (hasNewFrames && slicing->plan.kind != LaunchPlan::Sliced &&
+      !fetchesPages(launch, slicing->plan)) {
+    Pages.drop();
+    slicing = &Plans.slicingOf(launch, planned);
+  }
   const LaunchPlan &plan = slicing->plan;
   if (plan.kind != LaunchPlan::Resident) {
     OnDevice.noticeOnce();
@@ -169,6 +178,51 @@ bool LaunchRunner::mayTouchLess(const ResolvedLaunch &launch,
   return uncertain >= planned.bytes / 2;
 }
 
+namespace {
+
+/// What is left of a launch when some pieces of its slices have run.
+class RestOfSlices {
+public:
+  /// `parts`: what the slices use. Must outlive it.
+  RestOfSlices(const LaunchFootprint &whole, const SparseSlices &sparse,
+               const std::vector<const LaunchFootprint *> &parts)
+      : Whole(whole) {
+    const std::span<const SparseSlices::Piece> pieces(sparse.pieces());
+    for (const SparseSlices::Piece &piece : pieces.first(sparse.numRan())) {
+      if (Parts.emplace(piece.slice, *parts[piece.slice]).second)
+        overwriteNothing(Parts.at(piece.slice), {});
+      for (const ChunkUse &use : parts[piece.slice]->uses)
+        Used.insert(use.chunk);
+    }
+    overwriteNothing(Whole, Used);
+    for (const SparseSlices::Piece &piece : pieces.subspan(sparse.numRan())) {
+      const auto part = Parts.find(piece.slice);
+      Slices.push_back(
+          {0, piece.box,
+           part == Parts.end() ? parts[piece.slice] : &part->second});
+    }
+  }
+
+  const LaunchFootprint &whole() const { return Whole; }
+  const std::vector<Slice> &slices() const { return Slices; }
+
+private:
+  /// Of these chunks; empty: of none.
+  static void overwriteNothing(LaunchFootprint &footprint,
+                               const std::unordered_set<const Chunk *> &of) {
+    for (ChunkUse &use : footprint.uses)
+      if (use.mustWrite() && (of.empty() || of.contains(use.chunk)))
+        use.need = LaunchNeed::Write;
+  }
+
+  LaunchFootprint Whole;
+  std::unordered_map<size_t, LaunchFootprint> Parts; ///< of which some ran
+  std::unordered_set<const Chunk *> Used;            ///< by what ran
+  std::vector<Slice> Slices;
+};
+
+} // namespace
+
 Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
                                PlannedLaunch &planned, const Slicing &slicing,
                                bool mayTouchLess) {
@@ -181,22 +235,31 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   std::iota(order.begin(), order.end(), 0);
   if (plan.kind != LaunchPlan::LoopSliced)
     order = sliceOrder(parts, mayTouchLess);
+  const LaunchFootprint *whole = &planned.whole;
+  std::optional<RestOfSlices> rest;
   if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
     std::vector<BlockBox> boxes;
-    boxes.reserve(order.size());
-    for (uint32_t part : order)
+    std::vector<const LaunchFootprint *> ordered;
+    for (uint32_t part : order) {
       boxes.push_back(plan.boxes[part]);
-    DRAGON_ASSIGN(const size_t ran,
-                  Mapped.runWhileSparse(launch, planned, std::move(boxes)));
-    order.erase(order.begin(), order.begin() + ptrdiff_t(ran));
-    if (order.empty())
+      ordered.push_back(&parts[part]);
+    }
+    DRAGON_ASSIGN(const SparseSlices sparse,
+                  Mapped.runWhileSparse(launch, planned, boxes));
+    if (sparse.numRan() == sparse.pieces().size())
       return {};
+    if (sparse.numRan() > 0) {
+      rest.emplace(planned.whole, sparse, ordered);
+      whole = &rest->whole();
+      slices = rest->slices();
+    }
   }
-  for (uint32_t part : order)
-    slices.push_back({0, plan.boxes[part], &parts[part],
-                      mixed ? &slicing.mappedParts[part] : nullptr});
-  SliceUses uses({{&launch, &planned.whole, Ends.dyingOf(launch)}},
-                 std::move(slices), Ctx.clock,
+  if (slices.empty())
+    for (uint32_t part : order)
+      slices.push_back({0, plan.boxes[part], &parts[part],
+                        mixed ? &slicing.mappedParts[part] : nullptr});
+  SliceUses uses({{&launch, whole, Ends.dyingOf(launch)}}, std::move(slices),
+                 Ctx.clock,
                  [this](Chunk &chunk) { return Next.foresee(chunk); });
   // One alone goes by what is foreseen, if anything is.
   if (uses.size() > 1)

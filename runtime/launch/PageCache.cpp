@@ -181,6 +181,13 @@ Status PageCache::changeKernel(const KernelInfo *next, Queue queue) {
                           CopyKind::DeviceToDevice, queue);
 }
 
+Status PageCache::forgetHabit(Queue queue) {
+  return Ctx.device->fill(
+      reinterpret_cast<void *>(View.control +
+                               offsetof(PageControl, EnoughTouches)),
+      Initial.EnoughTouches, sizeof(uint32_t), 1, queue);
+}
+
 /// What the table of sources says of the use, which is `at` there.
 static int64_t sourceOf(const ChunkUse &use, uintptr_t at, bool needsFrames) {
   const Chunk &chunk = *use.chunk;

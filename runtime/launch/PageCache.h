@@ -153,6 +153,9 @@ public:
   /// In how many slices a launch should run that may access so much of what is
   /// in host memory, if it can: what one needs should fit.
   unsigned slicesFor(uint64_t bytesOnHost) const;
+  /// The launch that begin() was called for goes by what its own slices find,
+  /// and not by what the kernel's launch before found.
+  Status forgetHabit(Queue queue);
   /// Behind a slice, or the whole launch: pages that it wrote go to where they
   /// came from, and frames are free again if few are.
   Status endSlice(const LaunchCall &call, bool isLast);
