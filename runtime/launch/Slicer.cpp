@@ -97,7 +97,7 @@ uint32_t Slicer::expectedEnd(uint32_t lo, uint32_t end, uint64_t limit) {
 }
 
 uint32_t Slicer::asExpected(BlockBox box, unsigned dimension, uint64_t limit,
-                            uint64_t &found) {
+                            uint64_t &found, uint32_t &expected) {
   const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
   if (!Boxwise.isKnown())
     return 0;
@@ -122,6 +122,7 @@ uint32_t Slicer::asExpected(BlockBox box, unsigned dimension, uint64_t limit,
   box.Hi[dimension] = hi;
   if (hi == lo || Input.footprint(box) != Guess) {
     Expected = Foreseen = 0;
+    expected = hi;
     return 0;
   }
   ++Expected;
@@ -186,15 +187,42 @@ void Slicer::search(const BlockBox &box, unsigned dimension, uint32_t guess,
     s.found = bytesTo(box, dimension, s.good);
 }
 
+void Slicer::searchNear(const BlockBox &box, unsigned dimension,
+                        uint32_t expected, Search &s) {
+  const uint64_t limit = std::max(Limit, *Layer);
+  uint32_t next = expected;
+  for (uint32_t step = 1; next > s.lo + 1 && next < s.bad; step *= 2) {
+    const uint64_t size = bytesTo(box, dimension, next);
+    const bool wasBad = s.bad <= s.end, wasGood = s.isMeasured;
+    if (size <= limit) {
+      s.good = next;
+      s.found = size;
+      s.isMeasured = true;
+      if (wasBad || next == s.end)
+        return;
+      next += std::min(step, s.end - next);
+    } else {
+      s.bad = next;
+      s.tooMuch = size;
+      if (wasGood)
+        return;
+      next -= std::min(step, next - s.lo);
+    }
+  }
+}
+
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
                          uint64_t &found) {
   const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
+  uint32_t expected = 0;
   if (Layer && *Layer > Limit / 8)
-    if (uint32_t hi =
-            asExpected(box, dimension, std::max(Limit, *Layer), found))
+    if (uint32_t hi = asExpected(box, dimension, std::max(Limit, *Layer), found,
+                                 expected))
       return hi;
   Search s{lo, end, lo + 1, end + 1};
-  if (Layer && guess > 1) {
+  if (expected > lo + 1) {
+    searchNear(box, dimension, expected, s);
+  } else if (Layer && guess > 1) {
     // Mostly the next box is like the one before.
     const uint32_t hi = uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));
     if (Input.foresee && Alike >= 2 && lo >= Foreseen)

@@ -85,9 +85,10 @@ private:
   /// The end of the box from `lo`, as the two before it let expect; `lo` where
   /// they let expect that not even one layer fits.
   uint32_t expectedEnd(uint32_t lo, uint32_t end, uint64_t limit);
-  /// longest(), if it comes true what they let expect; else 0.
+  /// longest(), if it comes true what they let expect; else 0. `expected`: what
+  /// did not come true, if anything was expected.
   uint32_t asExpected(BlockBox box, unsigned dimension, uint64_t limit,
-                      uint64_t &found);
+                      uint64_t &found, uint32_t &expected);
   void forgetBoxes() {
     Layer.reset();
     Alike = Foreseen = Expected = 0;
@@ -109,6 +110,10 @@ private:
               bool wasGuessed, bool &guessing) const;
   void search(const BlockBox &box, unsigned dimension, uint32_t guess,
               Search &search);
+  /// Finds lengths that fit and do not next to the end that was expected: where
+  /// boxes differ as data do, it is missed by little.
+  void searchNear(const BlockBox &box, unsigned dimension, uint32_t expected,
+                  Search &search);
   uint64_t bytesTo(BlockBox box, unsigned dimension, uint32_t hi) const {
     box.Hi[dimension] = hi;
     return bytes(box);

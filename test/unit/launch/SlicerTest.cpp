@@ -252,6 +252,28 @@ TEST_F(SlicerTest, WhatIsExpectedIsNotTakenForGranted) {
   EXPECT_LE(Evaluated, 2 * slicer.Boxes.size() + 64);
 }
 
+/// Rows of which each has another length: the expected end is missed by little.
+TEST_F(SlicerTest, TheEndOfABoxIsSoughtWhereItWasExpected) {
+  constexpr uint32_t Rows = 200000;
+  begin(Rows, 1, 1, 64 * MiB);
+  std::vector<int64_t> edge(Rows + 1);
+  for (uint32_t i = 0; i < Rows; ++i)
+    edge[i + 1] = edge[i] + 1000 + (i * 2654435761u >> 20);
+  Input.buffers = {{uint64_t(edge.back()), ChunkBytes}};
+  Touched = [&edge](const BlockBox &box) {
+    return ByteInterval{0, edge[box.Lo[0]], edge[box.Hi[0]]};
+  };
+  giveExtents();
+  Slicer slicer(Input, 8 * MiB, UINT64_MAX);
+  ASSERT_TRUE(slicer.cut(Grid, 0));
+  check(slicer, 8 * MiB);
+  EXPECT_EQ(OverLimit, 0u);
+  EXPECT_GT(slicer.Boxes.size(), 60u);
+  for (size_t i = 0; i + 1 < slicer.Boxes.size(); ++i)
+    EXPECT_EQ(bytes(slicer.Boxes[i]), 8 * MiB);
+  EXPECT_LE(Evaluated, 4 * slicer.Boxes.size());
+}
+
 /// Layers that share their chunks go together, also if they take more than the
 /// layers before them.
 TEST_F(SlicerTest, LayersOfTheSameChunksAreOneBox) {
