@@ -76,8 +76,8 @@ public:
       Work.push_back(any());
   }
 
-  void run() {
-    for (int round = 0; round < Rounds; ++round) {
+  void run(int rounds) {
+    for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < Ops; ++i) {
         // Another one in this round, or from now on.
         const unsigned luck = Random() % 200;
@@ -205,8 +205,8 @@ private:
   std::vector<Op> Work;
 };
 
-int main(int, char **args) {
+int main(int argc, char **args) {
   Program program(unsigned(atoi(args[1])));
-  program.run();
+  program.run(argc > 2 ? atoi(args[2]) : Rounds);
   return program.isRight() ? 0 : 1;
 }
