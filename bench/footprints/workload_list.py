@@ -164,6 +164,7 @@ PROGRAMS = [
     test("protected-copies", "reread", "changed", "freed", "neighbours", "again", "sameAgain"),
     test("result-places", "once", "inPlace", "twice", "fails", "vector", "usedBefore"),
     test("rounds", "1 3", device=8, host=64, chunk=256),
+    test("sampled-slices", device=8, chunk=256),
     test("same-file", *[f"{mode} in.bin" for mode in ("reopen", "early", "update", "descriptor")], file=20 * M),
     Program("test/e2e/separable.cu", ["in.bin"], files={"in.bin": 12 * M}, flags=SEPARABLE, device=16,
             more_sources=[f"test/e2e/Inputs/separable/{unit}.cu" for unit in ("elements", "steps")]),

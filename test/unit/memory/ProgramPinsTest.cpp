@@ -7,7 +7,11 @@
 
 #include "runtime/memory/ProgramPins.h"
 #include "runtime/device/ForwardingDevice.h"
+#include "runtime/tier/HeldMemory.h"
 #include "test/unit/support/memory/PlacesFixture.h"
+
+#include <atomic>
+#include <thread>
 
 using namespace dragon;
 using namespace dragon::test;
@@ -108,6 +112,40 @@ TEST_F(ProgramPinsTest, WhatTheDeviceRefusesIsNotHeld) {
   Faulty->failAt(0);
   add(Memory, Memory + 4 * Page);
   EXPECT_TRUE(Pins->holds(Memory, Memory + 4 * Page));
+}
+
+/// What is pinned in two pieces is copied in two.
+TEST_F(ProgramPinsTest, ACopyIsOfOnePiece) {
+  Pins->allow(Memory, Memory + 8 * Page);
+  add(Memory, Memory + 4 * Page);
+  add(Memory + 4 * Page, Memory + 8 * Page);
+  EXPECT_EQ(Pins->bytesFrom(Memory + Page, 2 * Page), 2 * Page);
+  EXPECT_EQ(Pins->bytesFrom(Memory + Page, 7 * Page), 3 * Page);
+  EXPECT_EQ(Pins->bytesFrom(Memory + 4 * Page, 9 * Page), 4 * Page);
+  EXPECT_EQ(Pins->bytesFrom(Memory + 8 * Page, Page), 0u);
+  EXPECT_EQ(Pins->bytesFrom(Memory - 1, Page), 0u);
+  EXPECT_FALSE(Pins->hold(Memory + Page, Memory + 5 * Page));
+  EXPECT_FALSE(Pins->hold(Memory + 7 * Page, Memory + 9 * Page));
+}
+
+TEST_F(ProgramPinsTest, WhoDropsWaitsForWhatIsHeld) {
+  Pins->allow(Memory, Memory + 8 * Page);
+  add(Memory, Memory + 8 * Page);
+  ASSERT_TRUE(Pins->hold(Memory + Page, Memory + 3 * Page));
+  std::atomic<bool> begun{false}, letGo{false};
+  std::thread program([&] {
+    begun = true;
+    Pins->drop(Memory, Memory + Page); // of the same piece
+    EXPECT_TRUE(letGo);
+  });
+  for (int i = 0; !begun || i < 5000; ++i)
+    std::this_thread::yield();
+  EXPECT_EQ(pinned(), 1u);
+  letGo = true;
+  HeldMemory::get().letGo(Memory + Page, Memory + 3 * Page);
+  program.join();
+  EXPECT_EQ(pinned(), 0u);
+  EXPECT_FALSE(Pins->hold(Memory + Page, Memory + 3 * Page));
 }
 
 } // namespace
