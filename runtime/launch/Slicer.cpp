@@ -187,9 +187,8 @@ void Slicer::search(const BlockBox &box, unsigned dimension, uint32_t guess,
     s.found = bytesTo(box, dimension, s.good);
 }
 
-void Slicer::searchNear(const BlockBox &box, unsigned dimension,
+void Slicer::searchNear(const BlockBox &box, unsigned dimension, uint64_t limit,
                         uint32_t expected, Search &s) {
-  const uint64_t limit = std::max(Limit, *Layer);
   uint32_t next = expected;
   for (uint32_t step = 1; next > s.lo + 1 && next < s.bad; step *= 2) {
     const uint64_t size = bytesTo(box, dimension, next);
@@ -214,14 +213,14 @@ void Slicer::searchNear(const BlockBox &box, unsigned dimension,
 uint32_t Slicer::longest(BlockBox box, unsigned dimension, uint32_t guess,
                          uint64_t &found) {
   const uint32_t lo = box.Lo[dimension], end = box.Hi[dimension];
+  const uint64_t most = std::max(Limit, Layer.value_or(0));
   uint32_t expected = 0;
   if (Layer && *Layer > Limit / 8)
-    if (uint32_t hi = asExpected(box, dimension, std::max(Limit, *Layer), found,
-                                 expected))
+    if (uint32_t hi = asExpected(box, dimension, most, found, expected))
       return hi;
   Search s{lo, end, lo + 1, end + 1};
   if (expected > lo + 1) {
-    searchNear(box, dimension, expected, s);
+    searchNear(box, dimension, most, expected, s);
   } else if (Layer && guess > 1) {
     // Mostly the next box is like the one before.
     const uint32_t hi = uint32_t(std::min<uint64_t>(end, uint64_t(lo) + guess));

@@ -112,8 +112,8 @@ private:
               Search &search);
   /// Finds lengths that fit and do not next to the end that was expected: where
   /// boxes differ as data do, it is missed by little.
-  void searchNear(const BlockBox &box, unsigned dimension, uint32_t expected,
-                  Search &search);
+  void searchNear(const BlockBox &box, unsigned dimension, uint64_t limit,
+                  uint32_t expected, Search &search);
   uint64_t bytesTo(BlockBox box, unsigned dimension, uint32_t hi) const {
     box.Hi[dimension] = hi;
     return bytes(box);
