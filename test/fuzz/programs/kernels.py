@@ -10,7 +10,7 @@ class Kernels:
                 "scatter", "conditional", "window", "transpose", "rows", "tile", "reduce", "histogram", "vector",
                 "bytes", "view", "pack", "two_outputs", "template", "product", "pieces", "broadcast", "choice", "rotate",
                 "longs", "first_block", "constant", "table", "aliased", "aliased", "behind", "short", "hashed", "updates",
-                "unrolled"]
+                "unrolled", "search"]
 
     def kernel(self, family, parameters, body, blocks=None, prefix=""):
         """Emits a kernel, or finds the same one. blocks: how it is written block by block for the model."""
@@ -246,6 +246,30 @@ class Kernels:
                          lambda n: f"{self.pointer(*table[:2])}, {self.pointer(*indices[:2])}, {self.pointer(*target[:2])}, "
                          f"{table[2]}u, {n}", target[2],
                          [self.use(table, "r"), self.use((indices[0], indices[1], target[2]), "r"), self.use(target, "d")])
+        return True
+
+    def search(self):
+        """Rows as those of follow, but for those alone that are marked; it takes the marks away, so nobody reads them before."""
+        pair = self.pair()
+        table = pair and self.source(8, apart=[pair[1][0]])
+        marks = table and self.source(apart=[pair[0][0], pair[1][0], table[0]])
+        if not marks:
+            return False
+        indices, target = pair
+        n = min(target[2], marks[2])
+        where = self.rng.choice(["(uint32_t)(i * 5 + indices[i] % 9) % words", "(uint32_t)(i * 3 + (indices[i] & 63)) % words",
+                                 "indices[i] % words"])
+        of, step = self.rng.choice([(1, 0), (2, 1), (5, 3), (64, 7), (1024, 0)]), self.rng.choice([1, 1, 64])
+        length = self.rng.choice(["3", "indices[i] % 8", "32"])
+        self.launch_over("search", "const uint32_t *in, const uint32_t *indices, uint32_t *marks, uint32_t *out, unsigned words",
+                         f"    uint32_t sum = 1;\n    if (marks[i] / {step} % {of[0]} == {of[1]}) {{\n"
+                         f"      const uint32_t at = {where};\n"
+                         f"      for (uint32_t k = 0; k < {length} && at + k < words; ++k)\n        sum += in[at + k];\n"
+                         "      marks[i] = sum;\n    }\n    out[i] = sum;\n",
+                         lambda n: f"{self.pointer(*table[:2])}, {self.pointer(*indices[:2])}, {self.pointer(*marks[:2])}, "
+                         f"{self.pointer(*target[:2])}, {table[2]}u, {n}", n,
+                         [self.use(table, "r"), self.use((indices[0], indices[1], n), "r"), self.use((marks[0], marks[1], n), "w"),
+                          self.use((target[0], target[1], n), "d")])
         return True
 
     def scatter(self):
