@@ -271,7 +271,7 @@ HostMappedRunner::runWhileSparse(const ResolvedLaunch &launch,
   for (ChunkUse &use : whole.uses)
     if (use.need == LaunchNeed::Overwrite)
       use.need = LaunchNeed::Write;
-  SparseSlices sparse(boxes, missingBytes(whole));
+  SparseSlices sparse(boxes, missingBytes(planned.whole));
   const uint64_t stays = bytesThatStay(whole);
   if (!Pages.any() || !OnDevice.holds(stays) ||
       planned.bytes > Plans.deviceBytesFor(planned) + Slabs.mappedBytes())

@@ -126,7 +126,8 @@ Status LaunchRunner::runAsPlanned(const ResolvedLaunch &launch,
   case LaunchPlan::Sliced:
   case LaunchPlan::LoopSliced:
   case LaunchPlan::Mixed:
-    return runSlices(launch, planned, *slicing, touchesLess);
+    return runSlices(launch, planned, *slicing,
+                     touchesLess && plan.kind == LaunchPlan::Sliced);
   case LaunchPlan::HostMapped:
     return Mapped.run(launch, planned);
   case LaunchPlan::Impossible:
@@ -207,7 +208,7 @@ public:
   const std::vector<Slice> &slices() const { return Slices; }
 
 private:
-  /// Of these chunks; empty: of none.
+  /// Of these chunks; empty: of all.
   static void overwriteNothing(LaunchFootprint &footprint,
                                const std::unordered_set<const Chunk *> &of) {
     for (ChunkUse &use : footprint.uses)
@@ -237,7 +238,7 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
     order = sliceOrder(parts, mayTouchLess);
   const LaunchFootprint *whole = &planned.whole;
   std::optional<RestOfSlices> rest;
-  if (mayTouchLess && plan.kind == LaunchPlan::Sliced) {
+  if (mayTouchLess) {
     std::vector<BlockBox> boxes;
     std::vector<const LaunchFootprint *> ordered;
     for (uint32_t part : order) {
