@@ -32,7 +32,8 @@ __global__ void transpose(float *out, const float *in, int side) {
     out[size_t(x + j) * side + y + threadIdx.x] = tile[threadIdx.x][j];
 }
 
-int main() {
+int main(int argc, char **args) {
+  const int rounds = argc > 1 ? atoi(args[1]) : Rounds;
   constexpr size_t N = size_t(Side) * Side;
   std::vector<float> image(N), other(N);
   for (size_t i = 0; i < N; ++i)
@@ -41,14 +42,14 @@ int main() {
   CHECK(cudaMalloc(&a, N * sizeof(float)));
   CHECK(cudaMalloc(&b, N * sizeof(float)));
   CHECK(cudaMemcpy(a, image.data(), N * sizeof(float), cudaMemcpyHostToDevice));
-  for (int i = 0; i < Rounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     blur<<<dim3(Side / 32, Side / 8), dim3(32, 8)>>>(b, a, Side);
     transpose<<<dim3(Side / 32, Side / 32), dim3(32, 8)>>>(a, b, Side);
   }
   std::vector<float> result(N);
   CHECK(
       cudaMemcpy(result.data(), a, N * sizeof(float), cudaMemcpyDeviceToHost));
-  for (int i = 0; i < Rounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     for (int y = 0; y < Side; ++y)
       for (int x = 0; x < Side; ++x) {
         float sum = 0;

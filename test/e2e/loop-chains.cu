@@ -153,9 +153,9 @@ __global__ void fourTimes(const uint32_t *x, const uint32_t *y, int n,
   out[FROM] = sum;
 }
 
-int main() {
+int main(int argc, char **args) {
   const int blocks = 20, threads = 64, all = blocks * threads;
-  const int rows = 3600, n = rows * all;
+  const int rows = argc > 1 ? atoi(args[1]) : 3600, n = rows * all;
   std::vector<uint32_t> x(n);
   for (int i = 0; i < n; ++i)
     x[i] = i * 2654435761u >> 9;
