@@ -181,45 +181,47 @@ bool LaunchRunner::mayTouchLess(const ResolvedLaunch &launch,
 
 namespace {
 
-/// What is left of a launch when some pieces of its slices have run.
+/// What is left of a launch when some pieces of its slices have run: it does
+/// not overwrite as a whole what these used.
 class RestOfSlices {
 public:
-  /// `parts`: what the slices use. Must outlive it.
-  RestOfSlices(const LaunchFootprint &whole, const SparseSlices &sparse,
-               const std::vector<const LaunchFootprint *> &parts)
+  /// What they use must outlive it.
+  RestOfSlices(const LaunchFootprint &whole, const std::vector<Slice> &slices,
+               const SparseSlices &sparse)
       : Whole(whole) {
     const std::span<const SparseSlices::Piece> pieces(sparse.pieces());
+    std::unordered_set<const Chunk *> used;
     for (const SparseSlices::Piece &piece : pieces.first(sparse.numRan())) {
-      if (Parts.emplace(piece.slice, *parts[piece.slice]).second)
-        overwriteNothing(Parts.at(piece.slice), {});
-      for (const ChunkUse &use : parts[piece.slice]->uses)
-        Used.insert(use.chunk);
+      const LaunchFootprint &chunks = *slices[piece.slice].chunks;
+      Parts.emplace(piece.slice, chunks);
+      for (const ChunkUse &use : chunks.uses)
+        used.insert(use.chunk);
     }
-    overwriteNothing(Whole, Used);
+    overwriteNothing(Whole, used);
+    for (auto &[slice, chunks] : Parts)
+      overwriteNothing(chunks, used);
     for (const SparseSlices::Piece &piece : pieces.subspan(sparse.numRan())) {
       const auto part = Parts.find(piece.slice);
-      Slices.push_back(
+      Left.push_back(
           {0, piece.box,
-           part == Parts.end() ? parts[piece.slice] : &part->second});
+           part == Parts.end() ? slices[piece.slice].chunks : &part->second});
     }
   }
 
   const LaunchFootprint &whole() const { return Whole; }
-  const std::vector<Slice> &slices() const { return Slices; }
+  const std::vector<Slice> &slices() const { return Left; }
 
 private:
-  /// Of these chunks; empty: of all.
   static void overwriteNothing(LaunchFootprint &footprint,
                                const std::unordered_set<const Chunk *> &of) {
     for (ChunkUse &use : footprint.uses)
-      if (use.mustWrite() && (of.empty() || of.contains(use.chunk)))
+      if (use.mustWrite() && of.contains(use.chunk))
         use.need = LaunchNeed::Write;
   }
 
   LaunchFootprint Whole;
   std::unordered_map<size_t, LaunchFootprint> Parts; ///< of which some ran
-  std::unordered_set<const Chunk *> Used;            ///< by what ran
-  std::vector<Slice> Slices;
+  std::vector<Slice> Left;
 };
 
 } // namespace
@@ -236,29 +238,26 @@ Status LaunchRunner::runSlices(const ResolvedLaunch &launch,
   std::iota(order.begin(), order.end(), 0);
   if (plan.kind != LaunchPlan::LoopSliced)
     order = sliceOrder(parts, mayTouchLess);
+  for (uint32_t part : order)
+    slices.push_back({0, plan.boxes[part], &parts[part],
+                      mixed ? &slicing.mappedParts[part] : nullptr});
   const LaunchFootprint *whole = &planned.whole;
   std::optional<RestOfSlices> rest;
   if (mayTouchLess) {
     std::vector<BlockBox> boxes;
-    std::vector<const LaunchFootprint *> ordered;
-    for (uint32_t part : order) {
-      boxes.push_back(plan.boxes[part]);
-      ordered.push_back(&parts[part]);
-    }
+    boxes.reserve(slices.size());
+    for (const Slice &slice : slices)
+      boxes.push_back(slice.box);
     DRAGON_ASSIGN(const SparseSlices sparse,
                   Mapped.runWhileSparse(launch, planned, boxes));
     if (sparse.numRan() == sparse.pieces().size())
       return {};
     if (sparse.numRan() > 0) {
-      rest.emplace(planned.whole, sparse, ordered);
+      rest.emplace(planned.whole, slices, sparse);
       whole = &rest->whole();
       slices = rest->slices();
     }
   }
-  if (slices.empty())
-    for (uint32_t part : order)
-      slices.push_back({0, plan.boxes[part], &parts[part],
-                        mixed ? &slicing.mappedParts[part] : nullptr});
   SliceUses uses({{&launch, whole, Ends.dyingOf(launch)}}, std::move(slices),
                  Ctx.clock,
                  [this](Chunk &chunk) { return Next.foresee(chunk); });

@@ -113,7 +113,7 @@ bool SparseSlices::isDense(size_t groups, double bytes) {
   const auto left = double(Blocks - seen);
   const double missingRate = double(Missing) / double(Blocks);
   if (groups < NumSamples)
-    return false; // the kernel's habits may be those of its last launch
+    return false; // by the first one the kernel finds how it goes on
   if (groups == NumSamples)
     SampleRate = bytes / blocks;
   else
