@@ -48,7 +48,6 @@ struct DeviceCaps {
   bool mapsFiles; ///< mapFile works
   uint64_t totalMemory;
   uint64_t freeMemory; ///< at creation
-  unsigned processors; ///< each runs blocks of its own; 0: not known
   /// The same in every process and container, and part of a file's name if need
   /// be; empty: not known.
   std::string identity;

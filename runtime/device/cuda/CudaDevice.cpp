@@ -52,8 +52,6 @@ Status CudaDevice::describe(const char *name, size_t granularity,
   Caps.hasLink = true;
   Caps.totalMemory = total;
   Caps.freeMemory = free;
-  Caps.processors =
-      unsigned(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   return {};
 }
 
