@@ -102,9 +102,7 @@ public:
     std::copy_n(First, Number, Terms);
   }
   /// Only the terms that there are: forms are copied by the thousand.
-  Linear(const Linear &Other) : C(Other.C), Count(Other.Count) {
-    std::copy_n(Other.Terms, Other.Count, Terms);
-  }
+  Linear(const Linear &Other) : Linear(Other.C, Other.Terms, Other.Count) {}
   Linear &operator=(const Linear &Other) {
     if (this == &Other)
       return *this;
